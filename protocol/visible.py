@@ -7,6 +7,7 @@ has the same rules in `client/web/visible.js`; a test compares them, character b
 """
 
 import re
+import unicodedata
 from typing import Final
 
 _PICTURES = (
@@ -50,6 +51,12 @@ def revealed(code: str) -> str:
     """The same code, with nothing in it that is not seen."""
     shown = _EMPTY_LINES.sub(_empty_lines, code.replace("\r\n", "\n"))
     return HIDDEN.sub(_character, BLANKS.sub(lambda run: f"<{len(run[0])} blanks>", shown))
+
+
+def as_read(text: str) -> str:
+    """A text as a person reads it: letters of other shapes as themselves, and none between them
+    that is not seen."""
+    return HIDDEN.sub("", unicodedata.normalize("NFKC", text))
 
 
 def hidden_in(code: str) -> tuple[str, ...]:

@@ -19,7 +19,12 @@ START_S: Final = 10.0
 END_S: Final = 2.0
 """For keys to be let go and given back."""
 MOST_PICTURE_BYTES: Final = 8 * 2**20
+_OVER: Final = "It was stopped before it began."
 _GONE: Final = "What works at this screen has ended; ask again to start it anew."
+
+
+Attempt = tuple[int, ...]
+"""Conversation, turn and generation: they order like words."""
 
 
 class DesktopGone(Exception):
@@ -44,6 +49,8 @@ class DesktopProcess:
         self._reading: asyncio.Task[None] | None = None
         self._waiting: dict[int, asyncio.Future[Told]] = {}
         self._starting = asyncio.Lock()
+        self._unsent: dict[object, Attempt] = {}
+        """What waits until the process is there: a stop takes it out."""
         self._number = 0
 
     @property
@@ -51,10 +58,17 @@ class DesktopProcess:
         """0 where it does not run."""
         return self._process.pid if self._process and self._process.returncode is None else 0
 
-    async def ask(self, method: str, args: dict[str, Any], attempt: tuple[int, int]) -> Told:
+    async def ask(self, method: str, args: dict[str, Any], attempt: Attempt) -> Told:
         """What came of a request. Raises DesktopGone."""
-        async with self._starting:
-            process = await self._up()
+        this = object()
+        self._unsent[this] = attempt
+        try:
+            async with self._starting:
+                process = await self._up()
+        finally:
+            is_over = self._unsent.pop(this, None) is None
+        if is_over:
+            return Told({"effect": "refused", "data": {"stopped": True}, "problem": _OVER})
         self._number += 1
         number = self._number
         answered: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
@@ -65,8 +79,12 @@ class DesktopProcess:
         finally:
             self._waiting.pop(number, None)
 
-    def stop(self, attempt: tuple[int, int] | None = None) -> None:
-        """What it does is over; with an attempt, only what is of that or an older one."""
+    def stop(self, attempt: Attempt | None = None) -> None:
+        """What it does or was asked is over; with an attempt, only what is of that or an older
+        one."""
+        for each, of in list(self._unsent.items()):
+            if attempt is None or of <= attempt:
+                del self._unsent[each]
         if self.pid and self._process:
             _send(self._process, {"stop": attempt})
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from sayso.client.desktop.process import DesktopGone, DesktopProcess, Told
+from sayso.client.desktop.process import Attempt, DesktopGone, DesktopProcess, Told
 from sayso.protocol.messages import ActRequest, ActResult, FromClient, Picture
 
 OFFERS: Final = (
@@ -25,8 +25,6 @@ SETTLES_S: Final = 0.5
 """After an act, in which no yes is taken at this device: what was typed may arrive late."""
 SEEN_KEPT: Final = 256
 _ACTING: Final = frozenset(("desktop.act", "desktop.open"))
-
-Attempt = tuple[int, int]
 
 
 class Line(Protocol):
@@ -47,7 +45,8 @@ class DesktopRequests:
         self._line = line
         self._clock = clock
         self._seen: deque[str] = deque(maxlen=SEEN_KEPT)
-        self._newest: Attempt = (0, 0)
+        self._conversation = 0
+        self._newest: Attempt = (0, 0, 0)
         self._tasks: dict[asyncio.Task[None], Attempt] = {}
         self._acting = 0
         self._acted_at = float("-inf")
@@ -57,17 +56,21 @@ class DesktopRequests:
         """What is typed or clicked at this screen now may not be the person's."""
         return bool(self._acting) or self._clock() - self._acted_at < SETTLES_S
 
-    def asked(self, request: ActRequest, attempt: Attempt) -> None:
+    def asked(self, request: ActRequest, turn: tuple[int, int]) -> None:
         """The server asks for something; stale requests do not come here."""
         if request.id in self._seen:
             return
         self._seen.append(request.id)
+        attempt = (self._conversation, *turn)
         task = asyncio.create_task(self._answer(request, attempt), name="act.request")
         self._tasks[task] = attempt
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
-    def moved_on(self, newest: Attempt) -> None:
-        """The newest attempt is this one: what was asked for an older one is over."""
+    def moved_on(self, turn: tuple[int, int], *, anew: bool = False) -> None:
+        """The newest attempt is this one: what was asked for an older one is over. `anew`: turns
+        are counted anew, in another conversation; no stop in the last one says anything of it."""
+        self._conversation += anew
+        newest = (self._conversation, *turn)
         if newest == self._newest:
             return
         was, self._newest = self._newest, newest
@@ -75,8 +78,7 @@ class DesktopRequests:
             self._process.stop(was)
 
     def cut(self) -> None:
-        """The line is away, or the session is another: all is over at once."""
-        self._newest = (0, 0)
+        """The line is away: all is over at once."""
         if self._tasks:
             self._process.stop()
 

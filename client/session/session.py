@@ -52,6 +52,7 @@ from sayso.protocol.messages import (
     ActRequest,
     ApprovalRequest,
     Approve,
+    Conversation,
     Error,
     FromClient,
     Interrupt,
@@ -73,9 +74,9 @@ class Desktop(Protocol):
     @property
     def has_the_keys(self) -> bool: ...
 
-    def asked(self, request: ActRequest, attempt: tuple[int, int]) -> None: ...
+    def asked(self, request: ActRequest, turn: tuple[int, int]) -> None: ...
 
-    def moved_on(self, newest: tuple[int, int]) -> None: ...
+    def moved_on(self, turn: tuple[int, int], *, anew: bool = False) -> None: ...
 
     def cut(self) -> None: ...
 
@@ -283,6 +284,8 @@ class Session:
         if self._desktop and event.state is not LinkState.UP:
             self._desktop.cut()
         if event.session == "anew":
+            if self._desktop:
+                self._desktop.moved_on((0, 0), anew=True)
             self._perform(self._client_turn.begin_anew())
         elif event.session in {"resumed", "snapshot"}:
             self._perform(self._client_turn.resumed())
@@ -299,7 +302,8 @@ class Session:
         listened = self._client_turn.listening
         effects = self._client_turn.hear(event, _now())
         if self._desktop:
-            self._desktop.moved_on(self._client_turn.newest)
+            anew = isinstance(event.message, Conversation)
+            self._desktop.moved_on(self._client_turn.newest, anew=anew)
         if effects is None:
             return  # Stale: it belongs to an attempt that is over.
         if isinstance(event.message, ActRequest):

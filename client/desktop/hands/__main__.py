@@ -54,8 +54,9 @@ def _listen(come: BinaryIO, screen: Screen, waiting: "queue.Queue[dict[str, Any]
     while (message := read_message(come)) is not None:
         if "stop" in message:
             attempt = message["stop"]
-            screen.hand.stop((attempt[0], attempt[1]) if attempt else None)
+            screen.hand.stop(tuple(attempt) if attempt else None)
         else:
+            screen.hand.awaits(tuple(message["attempt"]))
             waiting.put(message)
     screen.hand.stop()
     waiting.put(None)
@@ -73,8 +74,8 @@ def _work(broker: Broker, waiting: "queue.Queue[dict[str, Any] | None]", into: B
         if message is None:
             broker.rest()
             return
-        turn, gen = message["attempt"]
-        answer = broker.answer(str(message["method"]), message["args"], (turn, gen))
+        attempt = tuple(message["attempt"])
+        answer = broker.answer(str(message["method"]), message["args"], attempt)
         quiet_at = time.monotonic()
         write_message(
             into,

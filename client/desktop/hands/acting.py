@@ -6,7 +6,7 @@ time, after a look at who would get it → read back
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -15,11 +15,12 @@ from sayso.client.desktop.errors import Refused
 from sayso.client.desktop.hands.consequences import (
     chord_consequence,
     chord_hindrance,
+    chord_keys,
     consequence,
 )
 from sayso.client.desktop.hands.looking import changes
 from sayso.client.desktop.hands.screen import Screen
-from sayso.client.desktop.hands.targets import FIELDS, SECRETS, Asking, Targets
+from sayso.client.desktop.hands.targets import FIELDS, SECRETS, Asking, Targets, is_written_into
 from sayso.client.desktop.x11.windows import Window
 
 Effect = Literal["confirmed", "unconfirmed"]
@@ -31,6 +32,8 @@ MOST_STEPS: Final = 30
 """Of the wheel, in one act."""
 DRAG_STEPS: Final = 8
 CHANGES_TOLD: Final = 12
+_LEADS_ON: Final = "\t\n\r"
+"""After these another part may have the keys."""
 _COVERED: Final = "Something else lies over that place now: look again."
 
 
@@ -92,9 +95,14 @@ class Acts:
         if begin.window.id != end.window.id:
             raise Refused("Both places must be in one window.")
         window = begin.window
+        for part in (begin.part, end.part):
+            if part:
+                self._asking.ask(consequence(part.role, part.name))
         self._asking.blind(window, "drag")
         x0, y0 = begin.at or self._targets.middle(begin.part, window)
         x1, y1 = end.at or self._targets.middle(end.part, window)
+        if (x0, y0) == (x1, y1):
+            raise Refused("Both places are the same: that is a click, and no drag.")
         before = self._before(window)
         pointer = self._screen.pointer
         with self._acting():
@@ -134,11 +142,16 @@ class Acts:
         tree = self._screen.tree
         before = self._before(window)
         if not (tree and part.has(EDITABLE) and tree.write(part, text)):
-            if tree is None or not tree.focus(part):
+            if tree is None or not is_written_into(part) or not tree.focus(part):
                 raise Refused("That can't be written into so; click it, and write.")
+            if not part.has(MULTI_LINE) and any(each in text for each in _LEADS_ON):
+                raise Refused("One line takes neither a tab nor the end of a line.")
             with self._acting():
-                self._front(window, "")
-                self._keys(window, (("ctrl", "a"),), text)
+                gets = self._front(window, "")
+                if gets is None or gets.at != part.at:
+                    raise Refused("Another part of the window gets the keys: look again.")
+                self._keys(window, ("ctrl", "a"))
+                self._text(window, gets, text)
         deadline = time.monotonic() + SEEN_S
         while tree.value(part) != text:
             if time.monotonic() > deadline:
@@ -152,9 +165,9 @@ class Acts:
         before, tree = self._before(window), self._screen.tree
         with self._acting():
             part = self._front(window, "enter" if "\n" in text or "\r" in text else "")
+            self._asking.typing(window, part)
             start = tree.caret(part) if part and tree else -1
-            leads_on = "\t" if part and part.has(MULTI_LINE) else "\t\n\r"
-            self._keys(window, (), text, leads_on if self._screen.parts(window) else "")
+            self._text(window, part, text)
         if part and tree and start >= 0:
             deadline = time.monotonic() + SEEN_S
             while time.monotonic() < deadline:
@@ -165,8 +178,8 @@ class Acts:
 
     def press(self, args: Mapping[str, Any]) -> Done:
         """Press keys together: ctrl+s."""
-        chord = "+".join(each.strip().lower() for each in str(args.get("keys", "")).split("+"))
-        chord = chord.replace("control", "ctrl")
+        keys = chord_keys(str(args.get("keys", "")))
+        chord = "+".join(keys)
         if why := chord_hindrance(chord):
             raise Refused(why)
         self._asking.ask(chord_consequence(chord))
@@ -174,7 +187,7 @@ class Acts:
         before = self._before(window)
         with self._acting():
             self._front(window, chord)
-            self._keys(window, (chord.split("+"),), "")
+            self._keys(window, keys)
         return self._after(window, before)
 
     def focus(self, args: Mapping[str, Any]) -> Done:
@@ -239,24 +252,38 @@ class Acts:
             self._asking.keys(window, part, chord)
         return part
 
-    def _keys(
-        self, window: Window, chords: tuple[Any, ...], text: str, leads_on: str = "\t\n\r"
-    ) -> None:
-        """Press keys and type a text, while this window has the keys. Raises Refused. `leads_on`:
-        characters after which another part may have them."""
-        screen = self._screen
-        for chord in chords:
-            screen.keyboard.chord(chord, lambda: self._check_focus(window))
-        pieces = _pieces(text, leads_on)
-        for number, piece in enumerate(pieces):
+    def _keys(self, window: Window, keys: Sequence[str]) -> None:
+        """Press keys together, while this window has them. Raises Refused."""
+        self._screen.keyboard.chord(keys, lambda: self._check_focus(window))
+        self._screen.barrier.wait(window)
+
+    def _text(self, window: Window, part: Part | None, text: str) -> None:
+        """Type a text, while this window has the keys. `part`: what gets them, as far as that is
+        told. What a tab led to is looked at before the next key. Raises Refused."""
+        screen, rest = self._screen, text
+        while rest:
+            piece = rest if part is None else _piece(rest, part)
+            rest = rest[len(piece) :]
             screen.keyboard.type(
                 piece, lambda: self._check_focus(window), lambda: screen.barrier.wait(window)
             )
-            if number + 1 < len(pieces):  # a tab may have led to a field of secrets
-                screen.barrier.wait(window)
-                self._targets.into(window)
-                screen.check_pages(window, self._targets.pages(window))
-        screen.barrier.wait(window)
+            screen.barrier.wait(window)
+            if rest:
+                part = self._led_to(window, part, rest)
+
+    def _led_to(self, window: Window, before: Part | None, rest: str) -> Part | None:
+        """What gets the keys after a piece of a text, if it may. Raises Refused: a question would
+        come too late, since a yes begins from the start."""
+        try:
+            part = self._targets.into(window)
+            self._screen.check_pages(window, self._screen.parts(window))
+            if part and (before is None or part.at != before.at):
+                self._asking.typing(window, part)
+            if "\n" in rest or "\r" in rest:
+                self._asking.keys(window, part, "enter")
+        except Refused as why:
+            raise Refused(f"{why} What came before it was typed: look again.") from None
+        return part
 
     def _check_focus(self, window: Window) -> None:
         self._hand.check()
@@ -294,14 +321,11 @@ class Acts:
         return Done("confirmed", tuple(new))
 
 
-def _pieces(text: str, leads_on: str) -> list[str]:
-    """A text, cut behind what may lead to another field."""
-    pieces, start = [], 0
-    for number, character in enumerate(text):
-        if character in leads_on:
-            pieces.append(text[start : number + 1])
-            start = number + 1
-    return [*pieces, text[start:]] if text[start:] or not pieces else pieces
+def _piece(text: str, part: Part) -> str:
+    """The beginning of a text, up to what may lead to another part."""
+    leads_on = "\t" if part.has(MULTI_LINE) else _LEADS_ON
+    end = next((at for at, each in enumerate(text) if each in leads_on), len(text))
+    return text[: end + 1]
 
 
 def _renamed(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class Broker:
         screen, apps = self._screen, _apps(args)
         window = screen.chosen(str(args.get("window", "")), apps)
         parts = screen.parts(window)
-        if screen.reach.is_browser(window) and parts:
+        if parts:
             screen.check_pages(window, parts)
         lines = screen.lines(window, parts)
         data: dict[str, Any] = {

@@ -22,7 +22,8 @@ TOOK_OVER: Final = "The person took over with their own hand; go on only when th
 AT_WORK: Final = "The person is using mouse and keyboard now; wait, or act on parts by name."
 OVER: Final = "It was stopped."
 
-Attempt = tuple[int, int]
+Attempt = tuple[int, ...]
+"""Which conversation since the client began, its turn and its generation: they order like words."""
 
 
 class Hand:
@@ -32,8 +33,9 @@ class Hand:
         self._lock = threading.Lock()
         self._acting = False
         self._why = ""
-        self._stopped_at: Attempt = (0, 0)
-        self._attempt: Attempt = (0, 0)
+        self._stopped_at: Attempt = ()
+        self._attempt: Attempt = ()
+        self._awaited: Attempt = ()
         self.sign_is_shown = False
         self.events = 0
         """Keys and clicks that were made."""
@@ -42,12 +44,19 @@ class Hand:
     def stopped(self) -> bool:
         return bool(self._why)
 
+    def awaits(self, attempt: Attempt) -> None:
+        """A request of this attempt has come, and is worked on after those before it."""
+        with self._lock:
+            self._awaited = max(self._awaited, attempt)
+
     def begin(self, attempt: Attempt) -> None:
         """A request of this attempt is worked on. Raises Stopped where it may not be."""
         with self._lock:
             self._attempt = attempt
-            if self._why and attempt > self._stopped_at:
+            if attempt > self._stopped_at:
                 self._why = ""
+            elif self._stopped_at:
+                self._why = self._why or OVER
             if self._why:
                 raise Stopped(self._why)
 
@@ -55,13 +64,13 @@ class Hand:
         """The person moved, or pressed something."""
         with self._lock:
             if self._acting or (escape and self.sign_is_shown):
-                self._stop(TOOK_OVER)
+                self._stop(TOOK_OVER, self._attempt)
 
     def stop(self, attempt: Attempt | None = None) -> None:
-        """What is worked on is over; with an attempt, only what is of that or an older one."""
+        """What is worked on or waits is over; with an attempt, only what is of that or an older
+        one, and whatever of it still comes."""
         with self._lock:
-            if attempt is None or self._attempt <= attempt:
-                self._stop(OVER)
+            self._stop(OVER, max(self._attempt, self._awaited) if attempt is None else attempt)
 
     def check(self) -> None:
         """Raises Stopped if nothing more may be made."""
@@ -96,6 +105,7 @@ class Hand:
             with self._lock:
                 self._acting = False
 
-    def _stop(self, why: str) -> None:
-        self._why = self._why or why
-        self._stopped_at = self._attempt
+    def _stop(self, why: str, attempt: Attempt) -> None:
+        self._stopped_at = max(self._stopped_at, attempt)
+        if self._attempt <= attempt:
+            self._why = self._why or why

@@ -20,7 +20,10 @@ from sayso.protocol.home import DEFAULT_NETWORK_PORT, DEFAULT_PORT, DEFAULT_TRUS
 _TERMINAL: Final = "terminals are out of reach: what is typed there is code without a sandbox"
 _CLASSES: Final = (
     (
-        re.compile(r"term(inal)?\b|xterm|konsole|kitty|alacritty|tilix|guake|yakuake|wezterm|foot"),
+        re.compile(
+            r"term(inal)?\b|xterm|konsole|kitty|alacritty|tilix|guake|yakuake|wezterm|"
+            r"\bfoot(client)?\b"
+        ),
         _TERMINAL,
     ),
     (
@@ -48,10 +51,14 @@ _CLASSES: Final = (
 )
 _BROWSERS: Final = re.compile(
     r"chrom(e|ium)|firefox|librewolf|brave|vivaldi|opera|msedge|microsoft-edge|epiphany|falkon|"
-    r"qutebrowser|midori|konqueror|navigator|waterfox|floorp|zen-browser|min\b|nyxt|tor ?browser"
+    r"qutebrowser|midori|konqueror|navigator|waterfox|floorp|zen-browser|\bmin\b|nyxt|tor ?browser|"
+    r"pale ?moon|seamonkey|icecat|iceweasel|basilisk|mullvad|yandex|thorium|\botter|\biridium|"
+    r"\bhelium|\bsurf\b|netsurf|dillo|luakit|vimb|eolie|ladybird"
 )
 _USUAL_PORTS: Final = (DEFAULT_PORT, DEFAULT_NETWORK_PORT, DEFAULT_TRUST_PORT)
-_OWN_TITLE: Final = "Sayso"
+_OWN_TITLE: Final = re.compile(r"(\(\d+\) )?Sayso")
+"""With the number of what is unseen in it."""
+_OWN_PAGE: Final = "it shows a page of Sayso's own server"
 _OPEN_SCHEMES: Final = ("http", "https")
 _MOST_DESCENDANTS: Final = 512
 _MOST_ANCESTORS: Final = 64
@@ -100,21 +107,27 @@ class Reach:
         return bool(_BROWSERS.search(f"{window.app} {window.program}".lower()))
 
     def page_hindrance(self, address: str, title: str = "") -> str:
-        """Why nothing is done in a window that shows a page of this address; empty if it may be."""
-        if title == _OWN_TITLE:  # whatever port leads to it
-            return "it shows a page of Sayso's own server"
+        """Why nothing is done in a browser that shows this page; empty if it may be."""
+        if why := self.own_page(address, title):
+            return why
+        parts = urlsplit(address)
+        if parts.scheme in ("about", "file", "data"):
+            return ""
+        if parts.scheme not in _OPEN_SCHEMES:
+            return "it shows a page of the browser's own"
+        return ""
+
+    def own_page(self, address: str, title: str = "") -> str:
+        """Why nothing is done where a page may be one of Sayso's, whatever program shows it; empty
+        if it is none."""
+        if _OWN_TITLE.fullmatch(title.strip()):  # whatever port leads to it
+            return _OWN_PAGE
         try:
             parts = urlsplit(address)
             port = parts.port or 0
         except ValueError:
             return "its page has no address that could be read"
-        if parts.scheme in ("about", "file", "data"):
-            return ""
-        if parts.scheme not in _OPEN_SCHEMES:
-            return "it shows a page of the browser's own"
-        if port in self._ports:
-            return "it shows a page of Sayso's own server"
-        return ""
+        return _OWN_PAGE if parts.scheme in _OPEN_SCHEMES and port in self._ports else ""
 
 
 def ancestors(pid: int) -> Iterator[int]:

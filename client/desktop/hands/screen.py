@@ -142,18 +142,19 @@ class Screen:
         return found[-1] if found else None
 
     def check_pages(self, window: Window, parts: Sequence[Part]) -> None:
-        """Raises Refused where a browser shows a page that is out of reach, or tells of none."""
-        if not self.reach.is_browser(window):
-            return
+        """Raises Refused where a page is shown that is out of reach, and where a browser tells of
+        none. A program's name tells only what is known of it: any may show pages of Sayso's."""
+        browser = self.reach.is_browser(window)
         documents = [part for part in parts if part.role == "document"]
-        if self.tree is None or not documents:
+        if browser and (self.tree is None or not documents):
             raise Refused(
                 "This browser does not tell which page it shows, so nothing is done in it: use"
                 " Sayso's own browser, or start it with --force-renderer-accessibility."
             )
+        told = self.reach.page_hindrance if browser else self.reach.own_page
         for part in documents:
-            if why := self.reach.page_hindrance(self.tree.address(part), part.name):
-                raise Refused(f"Nothing is done in this browser: {why}.")
+            if why := told(self.tree.address(part) if self.tree else "", part.name):
+                raise Refused(f"Nothing is done in this window: {why}.")
 
     def place_of(self, part: Part, window: Window, parts: Sequence[Part]) -> Place:
         """Where a part is on the screen, in its pixels. Raises Refused.

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sayso.client.desktop.accessibility.parts import MULTI_LINE, Part
+from sayso.client.desktop.accessibility.parts import EDITABLE, MULTI_LINE, Part
 from sayso.client.desktop.errors import Refused
-from sayso.client.desktop.hands.consequences import consequence
+from sayso.client.desktop.hands.consequences import chord_keys, consequence
 from sayso.client.desktop.hands.screen import Screen
 from sayso.client.desktop.x11.pictures import TILE
 from sayso.client.desktop.x11.windows import Place, Window
@@ -19,9 +19,11 @@ _ALIKE_TOLD: Final = 8
 FOCUS_S: Final = 0.6
 """For an application to tell where its cursor is, once its window is in front."""
 FOCUS_STEP_S: Final = 0.05
-_ON_ENTER: Final = ("enter", "return", "space")
+_ON_ENTER: Final = ("enter", "space")
 FIELDS: Final = ("entry", "text", "password", "spin button", "document")
 """Parts that are written into."""
+_TYPED_INTO: Final = ("entry", "text", "password", "spin button", "combo box")
+"""In a document that can't be edited a key is a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,13 @@ class Asking:
                 " where a password goes?"
             )
 
+    def typing(self, window: Window, part: Part | None) -> None:
+        """What is typed where no text goes presses things: a blank does, and a letter may."""
+        if part and not is_written_into(part):
+            self.ask(
+                f"Type in {window.app}, where {part.role} {part.name!r} gets it, and no field?"
+            )
+
     def keys(self, window: Window, part: Part | None, chord: str) -> None:
         """Keys that press a button: the one that has them, or any of the window's."""
         field = part is not None and part.role in (*FIELDS, "combo box")
@@ -61,10 +70,15 @@ class Asking:
             self.ask(consequence(part.role, part.name))
         if part and part.has(MULTI_LINE) and chord in _ON_ENTER:
             return
-        if (chord in ("enter", "return") and field) or chord.startswith("alt+"):
+        if (chord == "enter" and field) or "alt" in chord_keys(chord):
             found = [consequence(each.role, each.name) for each in self._screen.parts(window)]
             if question := next(filter(None, found), ""):
                 self.ask(f"Press {chord} in a window where that may mean: {question}")
+
+
+def is_written_into(part: Part) -> bool:
+    """Whether what is typed there stands there as text."""
+    return part.has(EDITABLE) or part.role in _TYPED_INTO
 
 
 class Targets:
@@ -78,7 +92,7 @@ class Targets:
     def window(self, args: Mapping[str, Any]) -> Window:
         """The window, with what is shown in it checked. Raises Refused."""
         window = self._screen.chosen(str(args.get("window", "")), self._apps)
-        self._screen.check_pages(window, self.pages(window))
+        self._screen.check_pages(window, self._screen.parts(window))
         return window
 
     def target(self, args: Mapping[str, Any], *, whole: bool = False) -> Target:
@@ -95,7 +109,7 @@ class Targets:
     def _pixel(self, args: Mapping[str, Any]) -> Target:
         frame = self._screen.frames.get(int(args["frame"]))
         window = self._screen.now(frame.window, self._apps)
-        self._screen.check_pages(window, self.pages(window))
+        self._screen.check_pages(window, self._screen.parts(window))
         if window.place != frame.window.place:
             raise Refused("The window has moved since that frame: look again.")
         x, y = frame.on_screen(float(args.get("x", -1)), float(args.get("y", -1)))
@@ -124,7 +138,7 @@ class Targets:
     def _named(self, name: str) -> Target:
         known = self._screen.frames.part(name)
         window = self._screen.now(known.window, self._apps)
-        self._screen.check_pages(window, self.pages(window))
+        self._screen.check_pages(window, self._screen.parts(window))
         part = self._screen.tree.again(known.part) if self._screen.tree else None
         if part is None:
             raise Refused(f"{name} is gone, or became something else: look again.")
@@ -175,7 +189,3 @@ class Targets:
         if part is None:
             self.asking.blind(window, "type", [])
         return part
-
-    def pages(self, window: Window) -> list[Part]:
-        """The parts of a browser's window; of others it does not matter."""
-        return self._screen.parts(window) if self._screen.reach.is_browser(window) else []

@@ -6,12 +6,11 @@ person's.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sayso.protocol.visible import HIDDEN
+from sayso.protocol.visible import as_read
 
 Facts = Mapping[str, Any]
 """What is known of an element: its role, name and type, and its form."""
@@ -64,19 +63,13 @@ def consequence(facts: Facts, *, pressed: bool = True) -> str:
     if not pressed:
         names = [str(each) for each in form.get("submit", ())]
     word = _FIRST if facts.get("role") == "link" and pressed else _ANYWHERE
-    if any(word.search(_as_read(name)) for name in names):
+    if any(word.search(as_read(name)) for name in names):
         return "What is written on it says that it does more than lead on."
     return ""
 
 
 def dialog_consequence(kind: str, message: str) -> str:
     """The same of a yes to a question that a page asks."""
-    if kind in ("confirm", "beforeunload") and _ANYWHERE.search(_as_read(message)):
+    if kind in ("confirm", "beforeunload") and _ANYWHERE.search(as_read(message)):
         return "What it asks says that a yes does more than lead on."
     return ""
-
-
-def _as_read(text: str) -> str:
-    """A text as a person reads it: letters of other shapes as themselves, and none between them
-    that is not seen."""
-    return HIDDEN.sub("", unicodedata.normalize("NFKC", text))

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
+from sayso.server.agent.permissions.grants_text import HeldLease
 from sayso.server.agent.permissions.permissions import Permissions
 
 LEASE_S: Final = 900.0
@@ -39,6 +41,24 @@ class DesktopLeases:
         self._clock = clock
         self._leases: dict[tuple[str, Capability, str], _Lease] = {}
         self._approved: dict[str, float] = {}
+        permissions.leases.add(lambda: self.held)
+
+    @property
+    def held(self) -> tuple[HeldLease, ...]:
+        """What is open now, as the person is told it and can take it back."""
+        now = self._clock()
+        return (
+            *(
+                HeldLease(asked_as(*key), lease.until - now, partial(self._end, key))
+                for key, lease in self._leases.items()
+                if lease.until > now
+            ),
+            *(
+                HeldLease(question, until - now, partial(self._end, question))
+                for question, until in self._approved.items()
+                if until > now
+            ),
+        )
 
     @property
     def unasked(self) -> bool:
@@ -87,7 +107,19 @@ class DesktopLeases:
     def approve_for_a_while(self, question: str) -> None:
         self._approved[question] = self._clock() + LEASE_S
 
+    def _end(self, what: tuple[str, Capability, str] | str) -> None:
+        """An application is closed; or a question is asked again."""
+        if isinstance(what, str):
+            self._approved.pop(what, None)
+        else:
+            self._leases.pop(what, None)
+
     def close(self) -> None:
         """Nothing is open any more."""
         self._leases.clear()
         self._approved.clear()
+
+
+def asked_as(device: str, capability: Capability, app: str) -> str:
+    """The words in which it is asked for, and listed."""
+    return f"{f'{capability} {app}'.strip()} on {device}"

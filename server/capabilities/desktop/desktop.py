@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sayso.server.agent.tools.person import NoAnswerError, Person
-from sayso.server.capabilities.desktop.application_leases import ANY, Capability, DesktopLeases
+from sayso.server.capabilities.desktop.application_leases import (
+    ANY,
+    Capability,
+    DesktopLeases,
+    asked_as,
+)
 from sayso.server.capabilities.desktop.errors import DesktopError
 from sayso.server.capabilities.desktop.operations import OPERATIONS, Operation
 from sayso.server.capabilities.desktop.screens import LOOK, Screens, the_screen
@@ -198,8 +203,7 @@ class _Work:
         """Ask for a lease. Raises DesktopError."""
         if self._leases.full:
             raise DesktopError("So much is open at this screen already; close it first.")
-        what = f"{capability} {app}".strip()
-        await self._allow(f"{what} on {self._name}", _LINES[capability])
+        await self._allow(asked_as(self._name, capability, app), _LINES[capability])
         self._leases.grant(self._device, capability, app)
 
     async def _said_yes(self, question: str) -> None:

@@ -148,6 +148,27 @@ async def test_what_strangers_wrote_since_closes_acting_until_the_next_yes() -> 
     assert len(rig.person.asked) == 2
 
 
+async def test_what_is_open_is_listed_as_it_was_asked_for_and_ended_one_by_one() -> None:
+    blind = "Let Sayso type in mousepad, which does not tell what stands in it?"
+    rig = Rig(asks=blind)
+    await rig("view")
+    await rig("write", text="a")
+    rig.now += 60
+    held = list(rig.permissions.leases)
+    assert sorted(lease.line for lease in held) == sorted(rig.person.asked)
+    assert {lease.until for lease in held} == {"for 14 more minutes"}
+    held[1].end()
+    assert [lease.line for lease in rig.permissions.leases] == ["look mousepad on desk", blind]
+    await rig("write", text="b")
+    assert rig.person.asked[-1] == "act mousepad on desk"
+    rig.permissions.leases.end()
+    assert not list(rig.permissions.leases)
+    await rig("write", text="c")
+    assert rig.person.asked[-2:] == ["act mousepad on desk", blind]
+    rig.now += LEASE_S + 1
+    assert not list(rig.permissions.leases)
+
+
 async def test_what_is_out_of_reach_is_not_even_asked_about() -> None:
     rig = Rig()
     with pytest.raises(DesktopError, match="terminals are out of reach"):

@@ -3,20 +3,32 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sayso.client.desktop.hands.consequences import chord_hindrance, consequence
+from sayso.client.desktop.accessibility.parts import Part
+from sayso.client.desktop.errors import Refused
+from sayso.client.desktop.hands.consequences import (
+    chord_consequence,
+    chord_hindrance,
+    chord_keys,
+    consequence,
+)
 from sayso.client.desktop.hands.reach import Own, Reach
+from sayso.client.desktop.hands.screen import Screen as ScreenHere
 from sayso.client.desktop.process import Told
 from sayso.client.desktop.requests import SETTLES_S, DesktopRequests
 from sayso.client.desktop.x11.connection import Connection
 from sayso.client.desktop.x11.windows import Place, Window, Windows
+from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.session.session import NOT_YOURS, Session
 from sayso.client.terminal.events import Notice
-from sayso.protocol.messages import ActRequest, Approve
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import ActRequest, Approve, Conversation
 from tests.client.desktop.rig import (
     HERE,
     SERVER,
@@ -71,15 +83,49 @@ def test_pages_of_sayso_and_of_the_browser_itself_are_out_of_reach(address: str)
     assert reach.page_hindrance(address)
     assert not reach.page_hindrance("https://library.example/")
     assert reach.page_hindrance("https://house.example/", "Sayso")
+    assert reach.page_hindrance("https://house.example/", "(12) Sayso")
+    assert not reach.page_hindrance("https://house.example/", "Sayso, a review")
 
 
 @pytest.mark.parametrize(
     "chord",
-    ["super", "super+r", "alt+f2", "ctrl+alt+t", "alt+tab", "ctrl+escape", "win+x", "alt+f1"],
+    [
+        "super",
+        "super+r",
+        "alt+f2",
+        "ctrl+alt+t",
+        "alt+tab",
+        "ctrl+escape",
+        "win+x",
+        "alt+f1",
+        "shift+alt+tab",
+        "alt+shift+tab",
+        "ctrl+shift+esc",
+        "t+alt+ctrl",
+        "tab+enter",
+        "option+f2",
+    ],
 )
 def test_keys_of_the_desktop_are_never_pressed(chord: str) -> None:
     assert chord_hindrance(chord)
     assert not chord_hindrance("ctrl+s")
+    assert not chord_hindrance("shift+alt+s")
+
+
+@pytest.mark.parametrize(
+    "chord",
+    ["shift+enter", "enter+shift", "shift+space", "return + ctrl", "shift+ctrl+delete", "Shift+Del",
+     "ctrl+shift+w", "shift+ctrl+q", "w+control", "alt+shift+f4"],
+)  # fmt: skip
+def test_keys_that_press_or_close_are_asked_about_in_any_order(chord: str) -> None:
+    assert chord_consequence(chord)
+    assert not chord_consequence("ctrl+s")
+    assert not chord_consequence("enter")  # what that means is seen by what has it
+
+
+def test_what_changes_other_keys_goes_down_before_them() -> None:
+    assert chord_keys("S+Shift+control") == ("ctrl", "shift", "s")
+    assert chord_keys("enter+enter+return") == ("enter",)
 
 
 def test_buttons_that_say_yes_are_asked_about() -> None:
@@ -88,18 +134,55 @@ def test_buttons_that_say_yes_are_asked_about() -> None:
     assert not consequence("button", "Show")
 
 
+def test_a_button_is_read_as_a_person_reads_it() -> None:
+    for name in ("De\u200blete", "\uff24elete", "\u2060Pa\u00ady", "S_e_n_d"):
+        assert consequence("button", name)
+
+
+@pytest.mark.parametrize(
+    "app",
+    ["palemoon", "pale moon", "seamonkey", "icecat", "mullvadbrowser", "yandex-browser", "thorium",
+     "otter-browser", "iridium-browser", "helium", "surf", "dillo", "min", "firefox"],
+)  # fmt: skip
+def test_browsers_are_known_by_their_names_and_others_are_none(app: str) -> None:
+    reach = Reach(Own(os.getpid(), SERVER))
+    assert reach.is_browser(window(app))
+    for other in ("pgadmin4", "gnome-mines", "admin", "surface"):
+        assert not reach.is_browser(window(other))
+    assert not reach.name_hindrance(window("footballmanager"))
+    assert reach.name_hindrance(window("footclient"))
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8765/", "https://house.example/"])
+def test_a_page_of_sayso_is_out_of_reach_in_any_program(address: str) -> None:
+    part = Part(("a", "b"), ("", ""), "document", "(1) Sayso", 0, frozenset())
+    other = replace(part, name="A letter")
+    screen: Any = SimpleNamespace(
+        reach=Reach(Own(os.getpid(), SERVER)), tree=SimpleNamespace(address=lambda _: address)
+    )
+    with pytest.raises(Refused, match="Sayso's own server"):
+        ScreenHere.check_pages(screen, window("unheard-of"), [part])
+    screen.tree.address = lambda _: "vscode-file://app/"
+    ScreenHere.check_pages(screen, window("unheard-of"), [other])
+    ScreenHere.check_pages(screen, window("unheard-of"), [])
+    with pytest.raises(Refused, match="own"):
+        ScreenHere.check_pages(screen, window("firefox"), [other])
+
+
 class SlowScreen:
     """Acts until it is told to be done."""
 
     def __init__(self) -> None:
         self.done = asyncio.Event()
         self.stops: list[object] = []
+        self.attempts: list[object] = []
 
-    async def ask(self, method: str, args: dict[str, Any], attempt: tuple[int, int]) -> Told:
+    async def ask(self, method: str, args: dict[str, Any], attempt: tuple[int, ...]) -> Told:
+        self.attempts.append(attempt)
         await self.done.wait()
         return Told({"effect": "confirmed"})
 
-    def stop(self, attempt: tuple[int, int] | None = None) -> None:
+    def stop(self, attempt: tuple[int, ...] | None = None) -> None:
         self.stops.append(attempt)
         self.done.set()
 
@@ -175,7 +258,7 @@ async def test_a_request_is_done_once_and_stops_with_its_attempt_and_the_line() 
     desktop.asked(request, (1, 0))
     await asyncio.sleep(0)
     desktop.moved_on((1, 1))
-    assert process.stops == [(1, 0)]
+    assert process.stops == [(0, 1, 0)]
     await line.until(1)
     await desktop.close()
     assert len(line.sent) == 1
@@ -184,6 +267,30 @@ async def test_a_request_is_done_once_and_stops_with_its_attempt_and_the_line() 
     await asyncio.sleep(0)
     desktop.cut()
     assert process.stops[-1] is None
+    await desktop.close()
+
+
+async def test_in_another_conversation_nothing_of_the_last_one_goes_on() -> None:
+    """Its turns are counted from the beginning."""
+    screen, line, process = Screen(), Line(), SlowScreen()
+    asked: Any = process
+    link: Any = line
+    speaker: Any = Silence()
+    desktop = DesktopRequests(asked, line)
+    session = Session(link, speaker, screen, desktop=desktop)
+    request = ActRequest("a1", "desktop.act", 5.0, 1)
+    session._take(Envelope(request, turn=57, gen=1))
+    await asyncio.sleep(0)
+    session._take(Envelope(Conversation("c2", ""), turn=1, gen=0))
+    assert process.stops[0] == (0, 57, 1)
+    await line.until(1)
+    session._take(Envelope(replace(request, id="a2"), turn=2, gen=0))
+    await asyncio.sleep(0)
+    assert process.attempts == [(0, 57, 1), (1, 2, 0)]
+    session._take(LinkChange(LinkState.UP, session="anew"))
+    session._take(Envelope(replace(request, id="a3"), turn=1, gen=0))
+    await asyncio.sleep(0)
+    assert process.attempts[-1] == (2, 1, 0)
     await desktop.close()
 
 

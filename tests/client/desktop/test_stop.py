@@ -13,8 +13,6 @@ from tests.client.desktop.rig import Desktop, effect, hands, problem
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed")]
 
-STOP_S = 0.02
-MORE_KEYS = 3
 LONG = "The quick brown fox jumps over the lazy dog. " * 60
 
 
