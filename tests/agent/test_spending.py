@@ -12,6 +12,7 @@ from sayso.server.agent.events import CodeEnd, ReplyDelta, WorkDone
 from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.llm.model import ChatMessage, Endpoint
+from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
 from sayso.server.store.event_log import EventLog
@@ -106,6 +107,7 @@ async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(rig: AgentRig)
         says("One."),
         calls_tools="no",
         mode="workspace",
+        manner=profile("local-small"),
     )
     await rig.ask(agent, "go")
     first, second = await rig.records(Answered)

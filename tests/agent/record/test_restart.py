@@ -186,7 +186,8 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
         rig.approvals,
         ConversationRecord(journal),
     )
-    assert agent.waits == (at == "ApprovalRequest")
+    # Words are told while the code behind them is still on its way: it may have come by now.
+    assert at == "ReplyDelta" or agent.waits == (at == "ApprovalRequest")
     if agent.waits:
         async for event in agent.take_up():
             if isinstance(event, ApprovalRequest):
@@ -196,9 +197,7 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
         pass
     ran = [folder / "done", rig.folder / "workspace" / "done"]
     tallies = "".join(file.read_text() for file in ran if file.exists())
-    assert tallies in {"ReplyDelta": [""], "ApprovalRequest": ["x"], "CodeOut": ["x"]}.get(
-        at, ["", "x"]
-    )
+    assert tallies in {"ApprovalRequest": ["x"], "CodeOut": ["x"]}.get(at, ["", "x"])
     roles = [message["role"] for message in rig.sent()]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
     again = await Journal.open(log, "talk")
