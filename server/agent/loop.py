@@ -89,7 +89,8 @@ class Agent:
         self, text: str, by: str = "", *, may_decide: bool = True
     ) -> AsyncGenerator[AgentEvent, None]:
         """Do what the person asks, and tell what happens, up to WorkDone or WorkFailed.
-        `may_decide`: the device that it comes from may approve.
+        `may_decide`: the device that it comes from may approve. From others, code in the mode full
+        asks first.
 
         Cancelling the listener, or leaving the iteration (use `contextlib.aclosing`), stops the
         model and what runs, and leaves a history that says so.
@@ -97,7 +98,7 @@ class Agent:
 
         may_extend = may_decide and self.permissions.opens_folders  # the day's money is the owner's
         pursue = partial(Pursuit.do, text=text, by=by, may_extend=may_extend)
-        async with closing(self._work(pursue)) as events:
+        async with closing(self._work(pursue, asks_in_full=not may_decide)) as events:
             async for event in events:
                 yield event
 
@@ -160,12 +161,13 @@ class Agent:
 
     async def take_up(self) -> AsyncGenerator[AgentEvent, None]:
         """Go on where the server ended while it waited for the person; as `work` does."""
-        async with closing(self._work(Pursuit.take_up)) as events:
+        # Whose request it was is not known any more: it is taken for one that may decide nothing.
+        async with closing(self._work(Pursuit.take_up, asks_in_full=True)) as events:
             async for event in events:
                 yield event
 
     async def _work(
-        self, pursue: Callable[["Pursuit"], Awaitable[None]]
+        self, pursue: Callable[["Pursuit"], Awaitable[None]], *, asks_in_full: bool
     ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
             reckoning = RequestUsage(self.budget)
@@ -202,6 +204,7 @@ class Agent:
 
         async with self._one_at_a_time:
             self.permissions.outside_content.new_request()
+            self.permissions.task.begin(asks_in_full=asks_in_full)
             await self.look_for_instructions()
             prompt = self._prompt()
             try:

@@ -63,7 +63,7 @@ class RunQuestions:
         if judged.verdict == "deny":
             return judged.reason
         request = self._request(tool, call, code, judged.warnings)
-        if not self._must_ask(tool, judged):
+        if not self._must_ask(tool, arguments, judged):
             # An earlier run may have given the commands another meaning than the rule has for them.
             return Allowed(request, self._permissions.mode == "ask" and judged.words_count)
         task = self._permissions.task
@@ -85,17 +85,18 @@ class RunQuestions:
             task.give(request.where, call.id)
         return Allowed(approval.request)
 
-    def _must_ask(self, tool: Tool, judged: Judgement) -> bool:
+    def _must_ask(self, tool: Tool, arguments: Arguments, judged: Judgement) -> bool:
         """Whether the person decides."""
         if tool.kind == "looks":
             return judged.verdict == "ask"
+        if self._permissions.mode == "full" and self._permissions.task.asks_in_full:
+            return judged.verdict == "ask" or not self._goes_unasked(tool, arguments)
         return self._permissions.must_ask(judged)
 
     async def _judged(self, tool: Tool, language: str, code: str) -> Judgement:
         arguments = tool.read(language, code)
         known = tool.actions(arguments, self._where())
-        unasked = tool.goes_unasked(arguments, self._permissions.outside_content.sources)
-        how = {"outside": tool.outside, "unasked": unasked}
+        how = {"outside": tool.outside, "unasked": self._goes_unasked(tool, arguments)}
         judge = partial(self._permissions.judge, language, code, known=known, **how)
         if len(code) <= _READ_AT_ONCE_CHARS:
             judged = judge()
@@ -106,6 +107,9 @@ class RunQuestions:
             return judged
         event = HookEvent(self._where(), language, code)
         return judged.and_stricter(await self._permissions.hooks.before_run(event))
+
+    def _goes_unasked(self, tool: Tool, arguments: Arguments) -> bool:
+        return tool.goes_unasked(arguments, self._permissions.outside_content.sources)
 
     def _request(self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]) -> Proposal:
         return Proposal(

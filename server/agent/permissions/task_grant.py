@@ -20,13 +20,21 @@ class TaskGrant:
     def __init__(self) -> None:
         self._folder = ""
         self._run = ""
+        self.asks_in_full = False
+        """Whether a run needs a yes in the mode full, too: the request comes from a device that may
+        not approve, and there no sandbox stands against its words."""
+
+    def begin(self, *, asks_in_full: bool) -> None:
+        """A request begins, in which nothing is given yet."""
+        self.end()
+        self.asks_in_full = asks_in_full
 
     def give(self, folder: str, run: str) -> None:
         """From now on. `run`: the one that was asked about."""
         self._folder, self._run = folder, run
 
     def end(self) -> None:
-        """The request is over, or another begins."""
+        """The request is over."""
         self._folder = self._run = ""
 
     def covering(self, folder: str) -> str:

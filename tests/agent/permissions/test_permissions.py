@@ -1,5 +1,7 @@
 """Modes decide what runs unasked, is asked with a warning or never runs; grants add access."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.events import ApprovalDone, ApprovalRequest, CodeEnd
+from sayso.server.agent.events import AgentEvent, ApprovalDone, ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import (
     AccessError,
     AccessRequest,
@@ -22,7 +24,10 @@ from sayso.server.runtimes.grants import Folder, GrantError, Grants
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import NetworkUsed, ReachGranted
 from sayso.server.store.records import (
+    Answered,
     ApprovalOpened,
+    Asked,
+    Call,
     RunIntended,
     RunReported,
 )
@@ -61,6 +66,37 @@ async def test_the_mode_decides_what_is_asked(rig: AgentRig, mode: Mode, asked: 
     await rig.ask(agent, "count")
     assert bool(rig.told(ApprovalRequest)) == asked
     assert rig.output == "42\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy"), [("full", Policy()), ("full", Policy([LANGUAGE])), ("ask", Policy())]
+)
+async def test_from_where_nobody_may_approve_no_code_runs_unasked_in_full_either(
+    rig: AgentRig, mode: Mode, policy: Policy
+) -> None:
+    agent = await rig.agent(runs("print(6 * 7)"), DONE, calls_tools="no", mode=mode, policy=policy)
+    asked = await questions(rig, agent.work("count", "satellite", may_decide=False))
+    assert [one.tap for one in asked] == [mode == "full"]
+    assert rig.output == ""
+
+
+async def test_a_question_that_a_restart_left_open_is_put_again_in_full_too(rig: AgentRig) -> None:
+    await rig.journal.note("person", Asked("count"))
+    await rig.journal.note("model", Answered("", (Call("abc", "python", "print(6 * 7)"),)))
+    agent = await rig.agent(DONE, calls_tools="no", mode="full")
+    assert await questions(rig, agent.take_up())
+    assert rig.output == ""
+
+
+async def questions(rig: AgentRig, work: AsyncGenerator[AgentEvent, None]) -> list[ApprovalRequest]:
+    """What is asked; each is answered with no."""
+    rig.events = []
+    async with aclosing(work) as events:
+        async for event in events:
+            rig.events.append(event)
+            if isinstance(event, ApprovalRequest):
+                rig.approvals.answer(event.id, event.nonce, "no", None, "desk")
+    return list(rig.told(ApprovalRequest))
 
 
 async def test_where_code_may_only_look_it_changes_nothing(rig: AgentRig) -> None:
